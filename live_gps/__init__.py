@@ -1,0 +1,1 @@
+"""Live vehicles: fixes from phones and receivers become vehicles in the world."""

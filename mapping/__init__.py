@@ -1,0 +1,1 @@
+"""The live map, the replay page and the figures of reports."""

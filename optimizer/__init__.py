@@ -1,0 +1,1 @@
+"""Studies: the search for the parameters under which autonomy fails."""

@@ -1,0 +1,1 @@
+"""Simulated sensors: what a virtual vehicle sees of the others."""

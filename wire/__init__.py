@@ -1,0 +1,1 @@
+"""What travels between the parts: messages, rows, codecs, frames, chance and errors. Imports nothing of ours."""

@@ -1,7 +1,7 @@
 """Chance, counted: a number is a pure function of seed, vid, stream and draw.
 
-Nobody's luck depends on who else is there or on how a vehicle is hosted. The arithmetic stays within the low 32 bits, so that
-Python's integers and the 64-bit integers of compiled code agree to the bit.
+Nobody's luck depends on who else is there or on how a vehicle is hosted. The arithmetic stays within the low 32 bits,
+so that Python's integers and the 64-bit integers of compiled code agree to the bit.
 """
 
 from typing import Final

@@ -52,10 +52,10 @@ def unpack(data: bytes) -> AnyMessage:
         raise CodecError("wrong shape", "not an array of at least 5")
     version, kind, sender, seq, t_sent_s = fields[:5]
     if version != WIRE_VERSION or type(version) is not int:
-        raise CodecError("other version", f"{str(version)[:20]} instead of {WIRE_VERSION}")
+        raise CodecError("other version", f"{_brief(version)} instead of {WIRE_VERSION}")
     read = _READERS.get(kind) if type(kind) is int else None
     if read is None:
-        raise CodecError("unknown kind", str(kind)[:20])
+        raise CodecError("unknown kind", _brief(kind))
     head = {
         "sender": _whole(sender, "sender", 0, SENDER_MAX),
         "seq": _whole(seq, "seq", 0, SEQ_MAX),
@@ -78,6 +78,11 @@ def unpack_entries(data: bytes) -> list[list[Any]]:
     if type(entries) is not list or not all(type(entry) is list and entry for entry in entries):
         raise CodecError("wrong shape", "a batch is an array of arrays")
     return entries
+
+
+def _brief(value: Any) -> str:
+    """For people. The text of a nested array could be endless, or too deep to make."""
+    return str(value) if type(value) is int else f"a {type(value).__name__}"
 
 
 def _whole(value: Any, what: str, low: int, high: int) -> int:
@@ -126,7 +131,7 @@ def _flag(value: Any, what: str) -> bool:
 
 def _packed(version: Any, packed: Any) -> bytes:
     if type(version) is not int or version != ROWS_VERSION:
-        raise CodecError("other row layout", f"{str(version)[:20]} instead of {ROWS_VERSION}")
+        raise CodecError("other row layout", f"{_brief(version)} instead of {ROWS_VERSION}")
     return _bytes(packed, "rows")
 
 
@@ -185,9 +190,7 @@ def _read_welcome(head: dict[str, Any], body: list[Any]) -> Welcome:
 
 def _read_states(head: dict[str, Any], body: list[Any]) -> States:
     order_number, version, packed = _array(body, "states", 3)
-    return States(
-        **head, order_number=_whole(order_number, "order number", 0, SEQ_MAX), packed=_packed(version, packed)
-    )
+    return States(**head, order_number=_whole(order_number, "order number", 0, SEQ_MAX), packed=_packed(version, packed))
 
 
 def _read_advisories(head: dict[str, Any], body: list[Any]) -> Advisories:

@@ -1,8 +1,8 @@
 """The world frame: east-north-up metres on the UTM grid of the scenario origin's zone, relative to the origin.
 
-The zone is forced, so that a track across a zone border or the equator stays continuous. The projection is Krueger's series
-(to the fifth order in the third flattening: better than 1e-7 m within 1,000 km of the central meridian), written as
-plain functions of floats so that they run as they are for one vehicle and compiled for a fleet.
+The zone is forced, so that a track across a zone border or the equator stays continuous. The projection is Krueger's
+series (to the fifth order in the third flattening: better than 1e-7 m within 1,000 km of the central meridian), written
+as plain functions of floats so that they run as they are for one vehicle and compiled for a fleet.
 """
 
 import math
@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 import utm
 
-from wire.angles import wrap_pi
+from wire.angles import TURN_RAD, wrap_pi
 from wire.errors import ConfigError
 
 WGS84_A_M: Final = 6378137.0
@@ -78,7 +78,9 @@ def grid_of(lat_deg: float, lon_deg: float, meridian_rad: float) -> tuple[float,
     phi = math.radians(lat_deg)
     lam = wrap_pi(math.radians(lon_deg) - meridian_rad)
     sin_phi = math.sin(phi)
-    t = math.sinh(math.atanh(sin_phi) - ECCENTRICITY * math.atanh(ECCENTRICITY * sin_phi))
+    tan_phi = math.tan(phi)
+    sigma = math.sinh(ECCENTRICITY * math.atanh(ECCENTRICITY * sin_phi))
+    t = tan_phi * math.sqrt(1.0 + sigma * sigma) - sigma * math.sqrt(1.0 + tan_phi * tan_phi)  # finite at the poles too
     cos_lam = math.cos(lam)
     xi = math.atan2(t, cos_lam)
     eta = math.asinh(math.sin(lam) / math.sqrt(t * t + cos_lam * cos_lam))
@@ -119,7 +121,8 @@ def convergence_rad(lat_deg: float, lon_deg: float, frame: Frame) -> float:
 def course_of(yaw_rad: float, convergence: float) -> float:
     """Clockwise from true north, in [0, 2 pi), for a yaw counter-clockwise from grid east."""
     course_rad = math.pi / 2.0 - yaw_rad + convergence
-    return course_rad - 2.0 * math.pi * math.floor(course_rad / (2.0 * math.pi))
+    wrapped_rad = course_rad - TURN_RAD * math.floor(course_rad / TURN_RAD)
+    return wrapped_rad if wrapped_rad < TURN_RAD else 0.0  # rounding just west of north
 
 
 def yaw_of(course_rad: float, convergence: float) -> float:

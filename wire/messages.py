@@ -98,7 +98,7 @@ class Message(Datagram):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Beat(Datagram):
-    """Lockstep: advance to this beat, report, and wait for the next. `first` says that initial conditions are due."""
+    """Lockstep: advance to this beat, report, and wait for the next."""
 
     KIND: ClassVar = 7
     order: Order

@@ -7,6 +7,8 @@ Three kinds of multipart ZMQ message, told apart by their first frame:
 """
 
 import json
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -61,26 +63,61 @@ def pack_published(item: Published) -> list[bytes]:
 
 def unpack_published(frames: list[bytes]) -> Published:
     """Raises CodecError for anything that `pack_published` did not make."""
+    read = _READERS.get(frames[0]) if frames else None
+    if read is None:
+        raise CodecError("unknown kind", str(frames[0][:20]) if frames else "no frames")
     try:
-        if frames[0] == STATE_TOPIC:
-            _, head, rows, conditions, advisories = frames
-            frame = StateFrame(
-                head=dict(json.loads(head)),
-                rows=unpack_rows(rows, STATE),
-                conditions=np.frombuffer(conditions, dtype=np.uint8),
-                advisories=unpack_rows(advisories, ADVISORY),
-            )
-            if len(frame.rows) != len(frame.conditions):
-                raise CodecError("wrong shape", "one condition per row")
-            return frame
-        if frames[0] == ROSTER_TOPIC:
-            return Roster(vehicles=list(json.loads(frames[1])))
-        if frames[0] == EVENT_TOPIC:
-            t_s, unix_s, what, detail = json.loads(frames[1])
-            return Event(t_s=float(t_s), unix_s=float(unix_s), what=str(what), detail=dict(detail))
-    except (ValueError, TypeError, IndexError) as err:
+        return read(*frames[1:])
+    except (ValueError, TypeError, OverflowError, RecursionError) as err:
         raise CodecError("wrong shape", "no published message") from err
-    raise CodecError("unknown kind", str(frames[0][:20]))
+
+
+def _read_state(head: bytes, packed: bytes, conditions: bytes, advisories: bytes) -> StateFrame:
+    rows = unpack_rows(packed, STATE)
+    if len(rows) != len(conditions):
+        raise CodecError("wrong shape", "one condition per row")
+    return StateFrame(
+        head=_from_json(head, dict),
+        rows=rows,
+        conditions=np.frombuffer(conditions, dtype=np.uint8),
+        advisories=unpack_rows(advisories, ADVISORY),
+    )
+
+
+def _read_roster(text: bytes) -> Roster:
+    vehicles = _from_json(text, list)
+    if not all(type(vehicle) is dict for vehicle in vehicles):
+        raise CodecError("wrong shape", "a vehicle of the roster is no object")
+    return Roster(vehicles=vehicles)
+
+
+def _read_event(text: bytes) -> Event:
+    t_s, unix_s, what, detail = _from_json(text, list)
+    if not {type(t_s), type(unix_s)} <= {float, int} or type(what) is not str or type(detail) is not dict:
+        raise CodecError("wrong shape", "an event is two times, a word and an object")
+    return Event(t_s=float(t_s), unix_s=float(unix_s), what=what, detail=detail)
+
+
+_READERS: Final[dict[bytes, Callable[..., Published]]] = {
+    STATE_TOPIC: _read_state,
+    ROSTER_TOPIC: _read_roster,
+    EVENT_TOPIC: _read_event,
+}
+
+
+def _from_json(data: bytes, expected: type) -> Any:
+    """As strict as `to_json`. Raises CodecError, ValueError or RecursionError."""
+    value = json.loads(data, parse_constant=_finite, parse_float=_finite)
+    if type(value) is not expected:
+        raise CodecError("wrong shape", f"a {type(value).__name__} instead of a {expected.__name__}")
+    return value
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise CodecError("not finite", text[:20])
+    return number
 
 
 def to_json(value: Any) -> bytes:

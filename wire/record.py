@@ -1,7 +1,7 @@
 """What Core hands to the recorder: entries, gathered into numbered batches.
 
-A batch is acknowledged once it is on disk; until then Core keeps it and sends it again to a recorder that came back. The number
-makes a second arrival harmless.
+A batch is acknowledged once it is on disk; until then Core keeps it and sends it again to a recorder that came back.
+The number makes a second arrival harmless.
 """
 
 from dataclasses import dataclass
@@ -55,15 +55,21 @@ class RunEnds:
 
 
 Entry = RunBegins | RowsCame | AdvisoriesWent | Happened | RunEnds
-_ENTRIES: dict[str, type[Entry]] = {
-    entry.__name__: entry for entry in (RunBegins, RowsCame, AdvisoriesWent, Happened, RunEnds)
+_ENTRIES: dict[str, type[Entry]] = {entry.__name__: entry for entry in (RunBegins, RowsCame, AdvisoriesWent, Happened, RunEnds)}
+_TYPES: dict[str, tuple[type, ...]] = {
+    "run_id": (str,),
+    "unix_s": (float, int),
+    "t_s": (float, int),
+    "what": (str,),
+    "packed": (bytes,),
+    "head": (dict,),
+    "detail": (dict,),
+    "summary": (dict,),
 }
 
 
 def pack_batch(entries: list[Entry]) -> bytes:
-    return pack_entries(
-        [[type(entry).__name__, *(getattr(entry, name) for name in entry.__slots__)] for entry in entries]
-    )
+    return pack_entries([[type(entry).__name__, *(getattr(entry, name) for name in entry.__slots__)] for entry in entries])
 
 
 def unpack_batch(data: bytes) -> list[Entry]:
@@ -72,5 +78,9 @@ def unpack_batch(data: bytes) -> list[Entry]:
         made = _ENTRIES.get(name) if isinstance(name, str) else None
         if made is None or len(values) != len(made.__slots__):
             raise CodecError("wrong shape", "an entry of a batch is not known")
-        entries.append(made(**dict(zip(made.__slots__, values, strict=True))))
+        fields = dict(zip(made.__slots__, values, strict=True))
+        for field, value in fields.items():
+            if type(value) not in _TYPES[field]:
+                raise CodecError("wrong shape", f"{field} of {name} is a {type(value).__name__}")
+        entries.append(made(**fields))
     return entries

@@ -1,7 +1,7 @@
 """Packed rows: the fixed little-endian layouts of states and advisories.
 
-`docs/wire.md` shows every byte. A row is read and written as it lies, so that Core decodes everything it drained with one
-`numpy.frombuffer` and a microcontroller can fill it from a C struct. A changed layout gets a new version.
+`docs/wire.md` shows every byte. A row is read and written as it lies, so that Core decodes everything it drained with
+one `numpy.frombuffer` and a microcontroller can fill it from a C struct. A changed layout gets a new version.
 """
 
 from typing import Any, Final

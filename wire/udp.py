@@ -25,7 +25,7 @@ class UdpSocket:
         if bind is not None:
             try:
                 self._socket.bind(bind)
-            except (OSError, OverflowError) as err:
+            except (OSError, OverflowError, TypeError) as err:
                 self._socket.close()
                 raise LinkError(f"cannot listen on UDP {bind[0]}:{bind[1]}: {_why(err)}") from err
 
@@ -42,6 +42,11 @@ class UdpSocket:
     def port(self) -> int:
         port: int = self._socket.getsockname()[1]
         return port
+
+    @property
+    def receive_buffer(self) -> int:
+        """Bytes that the kernel granted."""
+        return self._socket.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF)
 
     def drain(self, most: int) -> list[tuple[bytes, Address]]:
         """Everything that has arrived, up to `most` datagrams."""
@@ -65,9 +70,11 @@ class UdpSocket:
 
 
 def resolve(host: str, port: int) -> Address:
+    if not 0 <= port <= 65_535:
+        raise LinkError(f"cannot use port {port} of {host}: a port is 0 to 65535")
     try:
         found = socket.getaddrinfo(host, port, socket.AF_INET, socket.SOCK_DGRAM)
-    except OSError as err:
+    except (OSError, UnicodeError) as err:
         raise LinkError(f"cannot find the host {host!r}: {_why(err)}; check its name or give its IP address") from err
     address = found[0][4]
     return str(address[0]), int(address[1])

@@ -1,0 +1,1 @@
+"""The hub: State, run states, proximity, advisories, and its service."""

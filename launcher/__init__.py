@@ -1,0 +1,1 @@
+"""The `mve` command: scenarios, starting processes, the in-process world."""

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.advise import Snapshot, avoid_rows, snapshot, wanted_rows
+from core.notices import Notice, Notices
 from core.peers import Peer, Peers
+from core.proximity import FEW, warm_up
 from core.radio import Post, Radio
 from core.run_states import Run
 from core.settings import CoreSettings
@@ -20,7 +22,7 @@ from wire.errors import CodecError, CommandError
 from wire.messages import Advisories, Hello, Introduction, Message, RunOrder, States, Welcome
 from wire.publish import Event, Published, Roster, StateFrame
 from wire.record import AdvisoriesWent, Entry, Happened, RowsCame, RunBegins, RunEnds
-from wire.rows import ADVISORY, DETECTS, STATE, Rows, empty_rows
+from wire.rows import ADVISORY, STATE, Rows, empty_rows
 from wire.words import Advice, Condition, RunState
 
 log = logging.getLogger(__name__)
@@ -31,7 +33,6 @@ ROSTER_S: Final = 2.0
 READY_S: Final = 1.0  # vehicles report this often in READY
 STOP_S: Final = 3.0  # how long STOP waits for the last echo
 STRANGERS_MOST: Final = 100  # that are answered per beat
-EVENTS_MOST: Final = 20  # of one sort in one beat; more are counted in one
 NO_ROWS: Final = empty_rows(0, ADVISORY)
 NO_WANTS: Final = np.zeros((0, 2), dtype=np.int64)
 
@@ -71,8 +72,7 @@ class Hub:
         self._said: list[Message] = []
         self._wants = {Advice.FOLLOW: NO_WANTS, Advice.TARGET: NO_WANTS}
         self._roster_s = -1e9
-        self._detecting: set[int] = set()
-        self._pairs: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+        self._notices = Notices()
         self._aligned = True
         self._stopped_s: float | None = None
         self._strangers: set[Hashable] = set()  # who reports without having said hello
@@ -141,6 +141,8 @@ class Hub:
             wants = [(v.vid, getattr(v, name)) for v in self.state.roster if getattr(v, name) is not None]
             self._wants[advice] = np.array(wants, dtype=np.int64).reshape(-1, 2)
         self._roster_s = -1e9
+        if self.state.count > FEW:
+            warm_up()  # now, so that no beat waits for compiled code
         return refused
 
     def say(self, message: Message) -> None:
@@ -158,7 +160,7 @@ class Hub:
         settings = self.settings
         slack_s = READY_S if self.run.state == RunState.READY else 0.0
         limits_s = (settings.late_s + slack_s, settings.stale_s + slack_s, settings.lost_s + slack_s)
-        self._note_conditions(self.state.grade(now_s, limits_s), now_s)
+        self._note(self._notices.conditions(self.state, self.state.grade(now_s, limits_s)), now_s)
         if self.run.state != RunState.GO or t_s < 0.0:
             return NOTHING
         return self._advise(now_s, t_s)
@@ -285,10 +287,9 @@ class Hub:
             self.tally.begin_run()
             self._radio.reset()
             self._said.clear()
-            self._detecting.clear()
-            self._pairs = np.zeros(0, dtype=np.int64)
+            self._notices = Notices()
             self.beat = self.reported = 0
-            head = dict(self.settings.head) | {"vehicles": self._roster()}
+            head = dict(self.settings.head) | {"vehicles": self.state.listing([peer.lost for peer in self.peers.all])}
             self._out.entries.append(RunBegins(run_id=self.run.run_id, unix_s=self._unix(), head=head))
         if to == RunState.STOP:
             self._stopped_s = now_s
@@ -303,8 +304,10 @@ class Hub:
         rows, pairs, held_back = avoid_rows(self.state, now, t_s, self.settings.avoid_lengths, self.settings.max_per_vehicle)
         self.tally.held_back += held_back
         self.tally.take_closest(self.state.rows, now, pairs, t_s)
-        self._note_pairs(rows, now_s)
-        self._note_detections(now_s, t_s)
+        self._note(self._notices.pairs(rows), now_s)
+        found = self._notices.detections(self.state)
+        self.tally.detections += len(found)
+        self._note(found, now_s)
         posts = self._relay(now, now_s, t_s)
         wanted = [wanted_rows(self.state, now, t_s, wants, advice) for advice, wants in self._wants.items() if len(wants)]
         if wanted:
@@ -321,38 +324,6 @@ class Hub:
             self._happen("message", now_s, from_vid=message.from_vid, text=message.text, heard=heard, lost=lost)
         self._said.clear()
         return self._radio.due(t_s)
-
-    def _note_pairs(self, rows: Rows, now_s: float) -> None:
-        ahead = rows[rows["to_vid"] < rows["about_vid"]]
-        keys = np.sort(ahead["to_vid"].astype(np.int64) << 32 | ahead["about_vid"])
-        new = np.setdiff1d(keys, self._pairs, assume_unique=True)
-        for key in new[:EVENTS_MOST].tolist():
-            self._happen("avoid", now_s, vids=[key >> 32, key & 0xFFFFFFFF])
-        if len(new) > EVENTS_MOST:
-            self._happen("avoid_more", now_s, pairs=len(new) - EVENTS_MOST)
-        self._pairs = keys
-
-    def _note_detections(self, now_s: float, t_s: float) -> None:
-        rows = self.state.rows
-        detecting = set(rows["vid"][(rows["flags"] & DETECTS) > 0].tolist())
-        for vid in sorted(detecting - self._detecting):
-            row = rows[self.state.index_of(vid)]
-            target = self.state.roster[self.state.index_of(vid)].searches
-            self.tally.detections += 1
-            self._happen("detection", now_s, vid=vid, target=target, x_m=float(row["x_m"]), y_m=float(row["y_m"]))
-        self._detecting = detecting
-
-    def _note_conditions(self, before: NDArray[np.uint8], now_s: float) -> None:
-        after = self.state.condition
-        worse = (after != before) & (after >= Condition.STALE) & self.state.reported
-        back = (before >= Condition.STALE) & (after < Condition.STALE)
-        changed = np.flatnonzero(worse | back)
-        for i in changed[:EVENTS_MOST].tolist():
-            what = Condition(int(after[i])).name.lower() if worse[i] else "joined"
-            self._happen(what, now_s, vid=int(self.state.rows["vid"][i]), name=self.state.roster[i].name)
-            (log.warning if worse[i] else log.info)("vehicle %d %s", self.state.rows["vid"][i], what)
-        if len(changed) > EVENTS_MOST:
-            self._happen("conditions_more", now_s, vehicles=len(changed) - EVENTS_MOST)
 
     def _active(self, now_s: float) -> list[Peer]:
         return [peer for peer in self.peers.all if now_s - peer.heard_s <= self.settings.stale_s + READY_S]
@@ -415,22 +386,11 @@ class Hub:
         self._out.published.append(frame)
         if now_s - self._roster_s >= ROSTER_S:
             self._roster_s = now_s
-            self._out.published.append(Roster(vehicles=self._roster()))
+            self._out.published.append(Roster(vehicles=self.state.listing([peer.lost for peer in self.peers.all])))
 
-    def _roster(self) -> list[dict[str, Any]]:
-        lost = [self.peers.all[owner].lost for owner in self.state.owner.tolist()] if self.peers.all else []
-        return [
-            {
-                "vid": vehicle.vid,
-                "name": vehicle.name,
-                "kind": vehicle.kind.name.lower(),
-                "length_m": vehicle.length_m,
-                "live": vehicle.live,
-                "behaviours": list(vehicle.behaviours),
-                "lost": lost[i] if lost else 0,
-            }
-            for i, vehicle in enumerate(self.state.roster)
-        ]
+    def _note(self, notices: list[Notice], now_s: float) -> None:
+        for notice in notices:
+            self._happen(notice.what, now_s, **notice.detail)
 
     def _happen(self, what: str, now_s: float, **detail: Any) -> None:
         unix_s, t_s = self._unix(), max(0.0, self.run.t_s(now_s))

@@ -1,6 +1,6 @@
 """State: every vehicle's latest row, with what Core knows beside it. One array entry per vehicle, no loop over them."""
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,6 +111,21 @@ class State:
         age_s = now_s - self.seen_s
         self._condition[: self.count] = np.searchsorted(np.array(limits_s), age_s, side="left")
         return before
+
+    def listing(self, lost: list[int]) -> list[dict[str, Any]]:
+        """Everybody who was introduced, for people; `lost` has the datagrams lost of each process."""
+        return [
+            {
+                "vid": vehicle.vid,
+                "name": vehicle.name,
+                "kind": vehicle.kind.name.lower(),
+                "length_m": vehicle.length_m,
+                "live": vehicle.live,
+                "behaviours": list(vehicle.behaviours),
+                "lost": lost[owner],
+            }
+            for vehicle, owner in zip(self.roster, self.owner.tolist(), strict=True)
+        ]
 
     def _add(self, vehicle: Introduction) -> int:
         i = self.count
